@@ -145,7 +145,7 @@ func newRecordsClaim(benchmark *v1alpha1.Benchmark) *corev1.PersistentVolumeClai
 		Spec: corev1.PersistentVolumeClaimSpec{
 			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
 			Resources: corev1.VolumeResourceRequirements{
-				Requests: corev1.ResourceList{corev1.ResourceStorage: allRows(&benchmark.Spec, 0).disk()},
+				Requests: corev1.ResourceList{corev1.ResourceStorage: allRows(&benchmark.Spec, leastBlockTimeMilliseconds).disk()},
 			},
 			VolumeMode: ptr.To(corev1.PersistentVolumeFilesystem),
 		},

@@ -17,13 +17,13 @@ const (
 
 	// A record has a row for each second and one for each block. Who makes a result has those
 	// of all runs at a time, what they are as JSON, and the page that shows them.
-	memoryPerSecond, memoryPerBlock = 10 << 10, 1 << 10
+	memoryPerSecond, memoryPerBlock = 12 << 10, 1 << 10
 	// The disk has them as records, in the result, as a table and on the page.
 	diskPerSecond, diskPerBlock = 4 << 10, 512
 
-	// leastBlockTimeMilliseconds is the minBlockTimeMilliseconds of a network of which that is
-	// not known: the API takes no shorter one.
-	leastBlockTimeMilliseconds = 10
+	// leastBlockTimeMilliseconds is the shortest minBlockTimeMilliseconds that the API takes, and
+	// usualBlockTimeMilliseconds its default: that of a network that is there no more.
+	leastBlockTimeMilliseconds, usualBlockTimeMilliseconds = 10, 250
 )
 
 // rows are how many rows a record has, or the records of several runs.
@@ -37,8 +37,11 @@ func rowsOf(spec *v1alpha1.BenchmarkSpec, runs int64, blockTimeMilliseconds int3
 	if spec.Network.Name == "" {
 		blockTimeMilliseconds = spec.Network.Template.Spec.Protocol.MinBlockTimeMilliseconds
 	}
+	if blockTimeMilliseconds == 0 {
+		blockTimeMilliseconds = usualBlockTimeMilliseconds
+	}
 	seconds := runs * lasts(spec)
-	return rows{seconds: seconds, blocks: seconds * 1000 / int64(max(leastBlockTimeMilliseconds, blockTimeMilliseconds))}
+	return rows{seconds: seconds, blocks: seconds * 1000 / int64(blockTimeMilliseconds)}
 }
 
 // lasts is how many seconds a run is recorded at most, from the beginning of its load.

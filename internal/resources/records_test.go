@@ -13,7 +13,7 @@ import (
 	"github.com/shardyard/shardyard/internal/topology"
 )
 
-// Of each second, a pod has 10 KiB of memory and the disk 4, and of each block 1024 and 512
+// Of each second, a pod has 12 KiB of memory and the disk 4, and of each block 1024 and 512
 // bytes, up to the next mebibyte of memory and gibibyte of disk.
 func TestRoomForRecords(t *testing.T) {
 	t.Parallel()
@@ -24,39 +24,39 @@ func TestRoomForRecords(t *testing.T) {
 	}{
 		"a run of some seconds": {func(*v1alpha1.BenchmarkSpec) {}, 1, 1, 1, 1},
 		// 524,288 seconds and 2,097,152 blocks.
-		"a run of six days": {func(spec *v1alpha1.BenchmarkSpec) { spec.DurationSeconds = 524_288 }, 7168, 7168, 7168, 3},
+		"a run of six days": {func(spec *v1alpha1.BenchmarkSpec) { spec.DurationSeconds = 524_288 }, 8192, 8192, 8192, 3},
 		// 4,096 seconds and 16,384 blocks.
-		"a long run": {func(spec *v1alpha1.BenchmarkSpec) { spec.DurationSeconds = 4096 }, 56, 56, 56, 1},
+		"a long run": {func(spec *v1alpha1.BenchmarkSpec) { spec.DurationSeconds = 4096 }, 64, 64, 64, 1},
 		"several": {func(spec *v1alpha1.BenchmarkSpec) {
 			spec.DurationSeconds, spec.Repetitions = 4096, 5
-		}, 56, 280, 280, 1},
+		}, 64, 320, 320, 1},
 		"of two variants": {func(spec *v1alpha1.BenchmarkSpec) {
 			spec.DurationSeconds, spec.Repetitions = 4096, 5
 			spec.Variants = []v1alpha1.BenchmarkVariant{{Name: "before"}, {Name: "after"}}
-		}, 56, 560, 560, 1},
+		}, 64, 640, 640, 1},
 		"beside an earlier result": {func(spec *v1alpha1.BenchmarkSpec) {
 			spec.DurationSeconds = 4096
 			spec.Baseline = &v1alpha1.BenchmarkBaseline{Artifact: &v1alpha1.BenchmarkArtifact{ClaimName: "last-records"}}
-		}, 56, 112, 56, 1},
+		}, 64, 128, 64, 1},
 		"after a warm-up": {func(spec *v1alpha1.BenchmarkSpec) {
 			spec.DurationSeconds, spec.WarmUpSeconds = 2048, ptr.To[int32](2048)
-		}, 56, 56, 56, 1},
+		}, 64, 64, 64, 1},
 		"after a ramp": {func(spec *v1alpha1.BenchmarkSpec) {
 			spec.DurationSeconds, spec.Load.Ramp = 2048, &v1alpha1.RampLoad{Steps: []v1alpha1.RampStep{{DurationSeconds: 2048}, {}}}
-		}, 56, 56, 56, 1},
+		}, 64, 64, 64, 1},
 		"after a search": {func(spec *v1alpha1.BenchmarkSpec) {
 			spec.DurationSeconds, spec.Load.Search = 2048, &v1alpha1.SearchLoad{MaxSearchSeconds: 2048}
-		}, 56, 56, 56, 1},
+		}, 64, 64, 64, 1},
 		"of a closed loop": {func(spec *v1alpha1.BenchmarkSpec) {
 			spec.DurationSeconds, spec.Load.ClosedLoop = 2048, &v1alpha1.ClosedLoopLoad{MaxSettleSeconds: 2048}
-		}, 56, 56, 56, 1},
+		}, 64, 64, 64, 1},
 		"of an open loop of four steps": {func(spec *v1alpha1.BenchmarkSpec) {
 			spec.DurationSeconds, spec.Load.OpenLoop = 1024, &v1alpha1.OpenLoopLoad{Steps: make([]v1alpha1.OpenLoopStep, 4)}
-		}, 56, 56, 56, 1},
+		}, 64, 64, 64, 1},
 		// Of 262,144 blocks. Its disk is made before that is known.
 		"of a network that is named": {func(spec *v1alpha1.BenchmarkSpec) {
 			spec.DurationSeconds, spec.Network = 32_768, v1alpha1.BenchmarkNetwork{Name: "quickstart"}
-		}, 576, 576, 576, 2},
+		}, 640, 640, 640, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
