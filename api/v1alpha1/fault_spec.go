@@ -120,8 +120,10 @@ type FaultSpec struct {
 	// +optional
 	Byzantine *ByzantineFault `json:"byzantine,omitempty"`
 
-	// durationSeconds is how long the fault lasts. The chain under the fault is
-	// measured for as long, also when validators are killed and started again at once.
+	// durationSeconds is how long the fault lasts. The chain is measured while all
+	// validators have it: from when the last one was told, until it is over for the first.
+	// When validators are killed, it is measured for as long from when the first one is,
+	// also when they are started again at once.
 	// +required
 	// +kubebuilder:validation:Minimum=5
 	// +kubebuilder:validation:Maximum=3600

@@ -540,13 +540,28 @@ func TestAFaultThatIsOverLast(t *testing.T) {
 	}
 }
 
+// tardy is an actor of a fault that is over before it has begun it.
+type tardy struct{ node *fakeNode }
+
+func (a tardy) Strike(_ context.Context, _ []string, spec *v1alpha1.FaultSpec, _ []fault.Order) error {
+	begun := time.Now()
+	for time.Since(begun) <= time.Duration(spec.DurationSeconds)*time.Second {
+		<-time.After(blockTime)
+	}
+	a.node.impaired.Store(true)
+	return nil
+}
+
+func (a tardy) Lift(context.Context, []string) error {
+	a.node.impaired.Store(false)
+	return nil
+}
+
 // A fault that some have no more before all have it is not measured, and taken back.
 func TestAFaultThatTakesTooLong(t *testing.T) {
 	t.Parallel()
 	options, node := fakeNetwork(t, v1alpha1.FaultSpec{Action: v1alpha1.FaultActionPartition})
-	node.from, node.till = 1<<40, 1<<40
-	node.kill.Store(true)
-	options.Actor = &hesitant{node: node, asks: 25}
+	options.Actor = tardy{node}
 	status, err := faulting.Run(t.Context(), options)
 	if want := "the fault was to last 4s, and not all validators had it by then"; status != nil || err == nil || err.Error() != want {
 		t.Errorf("it is measured: %+v, %v; want %s", status, err, want)
