@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -117,9 +116,17 @@ type receipt struct {
 	unanswered error
 }
 
+// came is what a transfer came to.
+func (r *receipt) came() string {
+	if r.Status == chain.OutcomeFailed {
+		return fmt.Sprintf("failed at height %d: %s", r.Height, r.Reason)
+	}
+	return fmt.Sprintf("was executed at height %d", r.Height)
+}
+
 var transferFormats = map[string]func(io.Writer, *receipt) error{
 	"text": func(out io.Writer, sent *receipt) error {
-		_, err := fmt.Fprintf(out, "transfer %s was executed at height %d\nverified: %s\n", sent.Hash, sent.Height, verifiedWords(sent.Verified))
+		_, err := fmt.Fprintf(out, "transfer %s %s\nverified: %s\n", sent.Hash, sent.came(), verifiedWords(sent.Verified))
 		return err
 	},
 	"json": func(out io.Writer, sent *receipt) error { return json.NewEncoder(out).Encode(sent) },
@@ -156,12 +163,12 @@ func runTransfer(command *cobra.Command, options *transferOptions, write func(io
 	}
 	if verifier != nil {
 		if err := node.prove(ctx, verifier, sent); err != nil {
-			return fmt.Errorf("transfer %s: the node says that it was %s at height %d, and did not prove it, so that another one may pay twice: %w",
-				sent.Hash, strings.ToLower(string(sent.Status)), sent.Height, err)
+			return fmt.Errorf("transfer %s: the node says that it %s, and did not prove it, so that another one may pay twice: %w",
+				sent.Hash, sent.came(), err)
 		}
 	}
 	if sent.Status == chain.OutcomeFailed {
-		return fmt.Errorf("transfer %s failed at height %d: %s", sent.Hash, sent.Height, sent.Reason)
+		return fmt.Errorf("transfer %s %s", sent.Hash, sent.came())
 	}
 	return write(command.OutOrStdout(), sent)
 }

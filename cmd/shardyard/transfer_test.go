@@ -195,17 +195,21 @@ func TestTransferOutcomes(t *testing.T) {
 // told to send another one. A node that is late with a proof is asked again.
 func TestTransfersThatAreNotProven(t *testing.T) {
 	t.Parallel()
-	const executed = `{"status": "Executed", "height": 7, "reason": ""}`
+	const (
+		executed = `{"status": "Executed", "height": 7, "reason": ""}`
+		failed   = `{"status": "Failed", "height": 7, "reason": "congested"}`
+	)
 	verified := serveProof(t, "", 0)
-	for name, test := range map[string]struct{ proof, want string }{
-		"proves nothing":  {`"error": {"code": -32601, "message": "method not found"}`, "method not found"},
-		"late for ever":   {silentShard, "no node of the signer's shard answered"},
-		"proves no block": {`"result": {"status": "Executed", "height": 7, "proof": "00"}`, "is not true, or not of this network"},
+	for name, test := range map[string]struct{ outcome, proof, came, want string }{
+		"proves nothing":  {executed, `"error": {"code": -32601, "message": "method not found"}`, "was executed at height 7", "method not found"},
+		"late for ever":   {executed, silentShard, "was executed at height 7", "no node of the signer's shard answered"},
+		"failed":          {failed, silentShard, "failed at height 7: congested", "no node of the signer's shard answered"},
+		"proves no block": {executed, `"result": {"status": "Executed", "height": 7, "proof": "00"}`, "was executed at height 7", "is not true, or not of this network"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var asked atomic.Int64
-			node := serveChain(t, verified.hash, executed, 1, func(method string, _ uint64) string {
+			node := serveChain(t, verified.hash, test.outcome, 1, func(method string, _ uint64) string {
 				if method != "transfer_prove" {
 					return ""
 				}
@@ -215,7 +219,7 @@ func TestTransfersThatAreNotProven(t *testing.T) {
 			lines := shardyardFails(t, "transfer", "--node", node, "--genesis", verified.genesis,
 				"--from", "genesis/0", "--to", "genesis/1", "--amount", "1", "--timeout", "5s")
 			said := strings.Join(lines, " ")
-			const before = ": the node says that it was executed at height 7, and did not prove it, so that another one may pay twice: "
+			before := ": the node says that it " + test.came + ", and did not prove it, so that another one may pay twice: "
 			if !strings.HasPrefix(said, "error: transfer ") || !strings.Contains(said, before) || !strings.Contains(said, test.want) {
 				t.Errorf("it says %q, want %q", said, before+test.want)
 			}
