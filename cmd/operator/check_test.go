@@ -118,7 +118,7 @@ func TestCheckOperator(t *testing.T) {
 		&clientcmdapi.AuthInfo{ClientCertificateData: apiServer.CertData, ClientKeyData: apiServer.KeyData})
 	refused := func(want string) {
 		t.Helper()
-		if _, err := runCheck(t, "operator", "--timeout", "15s"); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := runCheck(t, "operator", "--timeout", "8s"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("it says %v, want %q", err, want)
 		}
 	}
