@@ -113,7 +113,7 @@ variable "node_service_account" {
 }
 
 variable "validator_tag" {
-  description = "The network tag of the validators' machines."
+  description = "The network tag of the machines that validators may run on."
   type        = string
   nullable    = false
 }

@@ -34,7 +34,7 @@ variable "home_region" {
 }
 
 variable "validator_tag" {
-  description = "The network tag of the validators' machines."
+  description = "The network tag of the machines that validators may run on."
   type        = string
   nullable    = false
 }
