@@ -201,10 +201,13 @@ func TestTransfersThatAreNotProven(t *testing.T) {
 	)
 	verified := serveProof(t, "", 0)
 	for name, test := range map[string]struct{ outcome, proof, came, want string }{
-		"proves nothing":  {executed, `"error": {"code": -32601, "message": "method not found"}`, "was executed at height 7", "method not found"},
-		"late for ever":   {executed, silentShard, "was executed at height 7", "no node of the signer's shard answered"},
-		"failed":          {failed, silentShard, "failed at height 7: congested", "no node of the signer's shard answered"},
-		"proves no block": {executed, `"result": {"status": "Executed", "height": 7, "proof": "00"}`, "was executed at height 7", "is not true, or not of this network"},
+		"proves nothing": {executed, `"error": {"code": -32601, "message": "method not found"}`, "was executed at height 7", "method not found"},
+		"late for ever":  {executed, silentShard, "was executed at height 7", "no node of the signer's shard answered"},
+		"failed":         {failed, silentShard, "failed at height 7: congested", "no node of the signer's shard answered"},
+		"proves no block": {
+			executed, `"result": {"status": "Executed", "height": 7, "proof": "00"}`, "was executed at height 7",
+			"is not true, or not of this network",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
