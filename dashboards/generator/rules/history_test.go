@@ -48,17 +48,26 @@ func counter(name, labels string, good, bad float64) series {
 
 // gone is a series that nobody exports in bad times.
 func gone(name, labels string, good float64) series {
-	return values(name, labels, func(i int) string {
+	return values(name, labels, absent(func(int) string { return number(good) }))
+}
+
+// absent are samples without those of bad times.
+func absent(at func(int) string) func(int) string {
+	return func(i int) string {
+		sample := at(i)
 		switch {
 		case i == begins:
 			return "stale"
 		case i > begins && i < ends:
 			return "_"
 		default:
-			return number(good)
+			return sample
 		}
-	})
+	}
 }
+
+// stops is a counter that grows by as much a second, but in bad times.
+func stops(name, labels string, good float64) series { return counter(name, labels, good, 0) }
 
 // halts is a counter that grows by as much a second until bad times begin, and
 // never again.
@@ -88,17 +97,10 @@ func anew(name, labels string, good float64) series {
 // silenced is a counter that grows by as much a second, and that nobody exports in bad times.
 func silenced(name, labels string, good float64) series {
 	total := 1000.0
-	return values(name, labels, func(i int) string {
+	return values(name, labels, absent(func(int) string {
 		total += good * interval
-		switch {
-		case i == begins:
-			return "stale"
-		case i > begins && i < ends:
-			return "_"
-		default:
-			return number(total)
-		}
-	})
+		return number(total)
+	}))
 }
 
 // every has a series of each validator.

@@ -42,51 +42,27 @@ var standsStill = firing{
 
 var incidents = []incident{
 	{
-		what: "the chain stands still",
-		given: slices.Concat(
-			everywhere("shardnode_block_time_seconds_count", "", 4, 0),
-			everywhere("shardnode_block_time_seconds_sum", "", 1, 0),
-			everywhere("shardnode_finality_lag_seconds_count", "", 4, 0),
-			everywhere("shardnode_finality_lag_seconds_sum", "", 0.4, 0),
-			everywhere("shardnode_finalized_height", "", 4, 0),
-			everywhere("shardnode_executed_height", "", 4, 0),
-			everywhere("shardnode_shard_missed_chunks_total", `shard="0"`, 0.04, 0),
-			everywhere("shardnode_chunks_produced_total", "", 2, 0)),
+		what:  "the chain stands still",
+		given: chainSeries(stops),
 		quiet: "32m", fires: "34m", cleared: "61m",
 		firing: []firing{standsStill},
 	},
 	{
-		what: "the chain stands still for longer than it has a block time",
-		given: slices.Concat(
-			every(halts, "shardnode_block_time_seconds_count", "", 4),
-			every(halts, "shardnode_block_time_seconds_sum", "", 1),
-			every(halts, "shardnode_finality_lag_seconds_count", "", 4),
-			every(halts, "shardnode_finality_lag_seconds_sum", "", 0.4),
-			every(halts, "shardnode_finalized_height", "", 4),
-			every(halts, "shardnode_executed_height", "", 4),
-			every(halts, "shardnode_shard_missed_chunks_total", `shard="0"`, 0.04),
-			every(halts, "shardnode_chunks_produced_total", "", 2)),
+		what:  "the chain stands still for longer than it has a block time",
+		given: chainSeries(halts),
 		quiet: "32m", fires: "119m",
 		firing: []firing{standsStill},
 	},
 	{
 		what: "all nodes begin anew, and the chain stands still",
-		given: slices.Concat(
-			condition("Producing", "False", "ChainStalled"),
-			everywhere("shardnode_block_time_seconds_count", "", 4, 0),
-			everywhere("shardnode_block_time_seconds_sum", "", 1, 0),
-			everywhere("shardnode_finality_lag_seconds_count", "", 4, 0),
-			everywhere("shardnode_finality_lag_seconds_sum", "", 0.4, 0),
-			every(anew, "shardnode_finalized_height", "", 4),
-			everywhere("shardnode_executed_height", "", 4, 0),
-			everywhere("shardnode_shard_missed_chunks_total", `shard="0"`, 0.04, 0),
-			everywhere("shardnode_chunks_produced_total", "", 2, 0)),
+		given: with(chainSeries(stops), slices.Concat(
+			every(anew, "shardnode_finalized_height", "", 4), condition("Producing", "False", "ChainStalled"))),
 		quiet: "31m", fires: "36m", cleared: "61m",
 		firing: []firing{standsStill},
 	},
 	{
 		what:  "all nodes are gone",
-		given: slices.Concat(silent(), condition("Producing", "Unknown", "NoAnswer")),
+		given: slices.Concat(chainSeries(silenced), condition("Producing", "Unknown", "NoAnswer")),
 		quiet: "31m", fires: "33m", cleared: "61m",
 		firing: []firing{standsStill},
 	},
@@ -500,18 +476,18 @@ func slow(share float64) []series {
 		everywhere("shardnode_chunks_produced_total", "", rate/2, share*rate/2))
 }
 
-// silent are the series of nodes of which none is there in bad times.
-func silent() []series {
+// chainSeries are the series of all nodes that say how a chain goes on.
+func chainSeries(of func(name, labels string, good float64) series) []series {
 	return slices.Concat(
-		every(silenced, "shardnode_block_time_seconds_count", "", 4),
-		every(silenced, "shardnode_block_time_seconds_sum", "", 1),
-		every(silenced, "shardnode_finality_lag_seconds_count", "", 4),
-		every(silenced, "shardnode_finality_lag_seconds_sum", "", 0.4),
-		every(silenced, "shardnode_finalized_height", "", 4),
-		every(silenced, "shardnode_executed_height", "", 4),
-		every(silenced, "shardnode_shard_missed_chunks_total", `shard="0"`, 0.04),
-		every(silenced, "shardnode_shard_missed_chunks_total", `shard="1"`, 0),
-		every(silenced, "shardnode_chunks_produced_total", "", 2))
+		every(of, "shardnode_block_time_seconds_count", "", 4),
+		every(of, "shardnode_block_time_seconds_sum", "", 1),
+		every(of, "shardnode_finality_lag_seconds_count", "", 4),
+		every(of, "shardnode_finality_lag_seconds_sum", "", 0.4),
+		every(of, "shardnode_finalized_height", "", 4),
+		every(of, "shardnode_executed_height", "", 4),
+		every(of, "shardnode_shard_missed_chunks_total", `shard="0"`, 0.04),
+		every(of, "shardnode_shard_missed_chunks_total", `shard="1"`, 0),
+		every(of, "shardnode_chunks_produced_total", "", 2))
 }
 
 // heights grow by whole blocks.

@@ -141,7 +141,7 @@ func TestNothingFiresForAFixedCount(t *testing.T) {
 // A chain that has not begun stands still, and so does one whose lifetime has ended.
 func TestNothingFiresForAChainThatIsNotMeantToMove(t *testing.T) {
 	t.Parallel()
-	stalled := slices.Concat(silent(), condition("Producing", "Unknown", "NoAnswer"))
+	stalled := slices.Concat(chainSeries(silenced), condition("Producing", "Unknown", "NoAnswer"))
 	unbegun := gauge("shardyard_shardnetwork_highest_finalized_height", ofNetwork(""), 0, 0)
 	moments := []moment{{at: "34m"}, {at: "45m"}, {at: "59m"}}
 	evaluate(t, with(healthy(), append([]series{unbegun}, stalled...)), moments...)
