@@ -65,7 +65,7 @@ func NewRecorder(benchmark *v1alpha1.Benchmark, number int32, inputs RecorderInp
 		arguments = append(arguments, "--machines="+inputs.Machines)
 	}
 	pod := benchmarkPod(benchmark, RecorderName(benchmark.Name, number), inputs.Image, append(arguments, places...))
-	remember(pod, rowsOf(&benchmark.Spec, 1, inputs.MinBlockTimeMilliseconds))
+	setMemory(pod, rowsOf(&benchmark.Spec, 1, inputs.MinBlockTimeMilliseconds))
 	pod.Labels[LabelRun] = runLabel(number)
 	mountBaseline(pod, benchmark)
 	mountNetwork(pod, benchmark)
@@ -88,7 +88,7 @@ func NewJudge(benchmark *v1alpha1.Benchmark, inputs RecorderInputs) *corev1.Pod 
 		// What the runs are compared with may well be of as many.
 		held = held.twice()
 	}
-	remember(pod, held)
+	setMemory(pod, held)
 	mountBaseline(pod, benchmark)
 	mountNetwork(pod, benchmark)
 	return pod
@@ -159,11 +159,11 @@ func benchmarkPod(benchmark *v1alpha1.Benchmark, name, image string, arguments [
 	}
 }
 
-// remember gives a pod of a benchmark the memory for records of so many rows.
-func remember(pod *corev1.Pod, held rows) {
-	resources := &pod.Spec.Containers[0].Resources
-	resources.Requests[corev1.ResourceMemory] = held.memory(memoryRequest)
-	resources.Limits[corev1.ResourceMemory] = held.memory(memoryLimit)
+// setMemory gives a pod of a benchmark the memory for records of so many rows.
+func setMemory(pod *corev1.Pod, held rows) {
+	container := &pod.Spec.Containers[0]
+	container.Resources.Requests[corev1.ResourceMemory] = held.memory(memoryRequest)
+	container.Resources.Limits[corev1.ResourceMemory] = held.memory(memoryLimit)
 }
 
 // restrictedPod is who the containers of a pod are that works beside the nodes.

@@ -50,7 +50,7 @@ func NewUploader(benchmark *v1alpha1.Benchmark, inputs RecorderInputs) *corev1.P
 		"--url=" + upload.URL,
 		"--summary=" + corev1.TerminationMessagePathDefault,
 	})
-	remember(pod, allRows(&benchmark.Spec, inputs.MinBlockTimeMilliseconds))
+	setMemory(pod, allRows(&benchmark.Spec, inputs.MinBlockTimeMilliseconds))
 	pod.Labels[LabelName] = NameUploader
 	pod.Spec.ServiceAccountName = upload.ServiceAccountName
 	container := &pod.Spec.Containers[0]
