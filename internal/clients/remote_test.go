@@ -3,43 +3,24 @@
 package clients_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/shardyard/shardyard/internal/clients"
+	"github.com/shardyard/shardyard/test/output"
 	"github.com/shardyard/shardyard/test/scripts"
 )
-
-// log is where loaders say how far they are.
-type log struct {
-	mu      sync.Mutex
-	content bytes.Buffer
-}
-
-func (l *log) Write(content []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.content.Write(content)
-}
-
-func (l *log) says(words string) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return strings.Contains(l.content.String(), words)
-}
 
 // served is a loader that is a script, and whoever asks for it.
 type served struct {
 	*clients.Remote
 
-	log    *log
+	log    *output.Buffer
 	socket string
 	end    context.CancelFunc
 	ended  chan error
@@ -57,7 +38,7 @@ func serve(t *testing.T, script string) *served {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	s := &served{log: &log{}, socket: filepath.Join(folder, "loader.sock"), end: cancel, ended: make(chan error, 1)}
+	s := &served{log: &output.Buffer{}, socket: filepath.Join(folder, "loader.sock"), end: cancel, ended: make(chan error, 1)}
 	program.Log, s.Remote = s.log, clients.NewRemote(s.socket)
 	// One that was killed leaves its socket.
 	if err := os.WriteFile(s.socket, nil, 0o600); err != nil {
@@ -109,7 +90,7 @@ func TestARemoteLoader(t *testing.T) {
 	if got := string(said); !strings.HasPrefix(got, before) || !strings.HasSuffix(got, after+"\n") {
 		t.Errorf("the loader was told %q, want %q", got, want)
 	}
-	if !s.log.says("1 s: offered 10") {
+	if !strings.Contains(s.log.String(), "1 s: offered 10") {
 		t.Error("the log does not say how far it was")
 	}
 }
@@ -157,7 +138,7 @@ func TestARemoteLoaderEndsWithItsAsker(t *testing.T) {
 		_, err := s.Run(ctx, step())
 		asked <- err
 	}()
-	await(t, "the loader", func() bool { return s.log.says("loads") })
+	await(t, "the loader", func() bool { return strings.Contains(s.log.String(), "loads") })
 	if _, err := s.Run(t.Context(), step()); err == nil || err.Error() != "another loader runs" {
 		t.Errorf("the error is %v, want that another loader runs", err)
 	}
@@ -186,7 +167,7 @@ func TestALoaderWhoseContainerEnds(t *testing.T) {
 		_, err := s.Run(t.Context(), step())
 		asked <- err
 	}()
-	await(t, "the loader", func() bool { return s.log.says("loads") })
+	await(t, "the loader", func() bool { return strings.Contains(s.log.String(), "loads") })
 	s.end()
 	if err := <-asked; err == nil || !strings.HasPrefix(err.Error(), "its container gave no answer: ") {
 		t.Errorf("the error is %v", err)

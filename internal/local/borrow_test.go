@@ -21,6 +21,7 @@ import (
 	"github.com/shardyard/shardyard/internal/local/console"
 	"github.com/shardyard/shardyard/internal/local/statedir"
 	"github.com/shardyard/shardyard/internal/local/supervision"
+	"github.com/shardyard/shardyard/test/output"
 	"github.com/shardyard/shardyard/test/smallnetwork"
 	"github.com/shardyard/shardyard/test/waiting"
 )
@@ -59,7 +60,7 @@ func TestBorrow(t *testing.T) {
 		!strings.Contains(err.Error(), "the network net cannot be measured: it carries the load of another benchmark") {
 		t.Errorf("of a network that is borrowed, the error is %v", err)
 	}
-	var progress output
+	var progress output.Buffer
 	recorded, err := borrowed.Record(t.Context(), load, time.Second, 2*time.Second, waiting.Patience, &progress)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, &progress)
@@ -97,7 +98,7 @@ func TestBorrowWaitsForWhatIsTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out output
+	var out output.Buffer
 	group := &supervision.Group{Console: console.New(&out)}
 	telling, told, answered := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	run := &run{group: group, load: loading.NewDriver(loading.Options{Load: load, Announce: func(int64) {
@@ -238,7 +239,7 @@ func TestTheNetworkEndsWhileItIsBorrowed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer borrowed.GiveBack()
-	var progress output
+	var progress output.Buffer
 	go func() {
 		ticker := time.NewTicker(20 * time.Millisecond)
 		defer ticker.Stop()

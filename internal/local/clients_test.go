@@ -23,6 +23,7 @@ import (
 	"github.com/shardyard/shardyard/internal/local/supervision"
 	"github.com/shardyard/shardyard/internal/manifest"
 	"github.com/shardyard/shardyard/internal/topology"
+	"github.com/shardyard/shardyard/test/output"
 	"github.com/shardyard/shardyard/test/smallnetwork"
 	"github.com/shardyard/shardyard/test/waiting"
 )
@@ -31,7 +32,7 @@ import (
 // a second of warm-up and a second of measurement for each of their numbers.
 func recordUsers(
 	ctx context.Context, t *testing.T, stateDir string, misbehaviours map[string]misbehaviour, users ...int32,
-) (*result.Run, *output, error) {
+) (*result.Run, *output.Buffer, error) {
 	t.Helper()
 	network, err := manifest.Read(smallnetwork.Manifest(t))
 	if err != nil {
@@ -47,7 +48,7 @@ func recordUsers(
 			Senders: v1alpha1.SendersUniform, Receivers: v1alpha1.ReceiversUniform, WithinShardPercent: ptr.To[int32](50),
 		},
 	}
-	var progress output
+	var progress output.Buffer
 	run, err := Record(ctx, RecordOptions{
 		Network: network, StateDir: stateDir, Shardnode: standinProgram(t, misbehaviours),
 		WarmUp: time.Second, Duration: time.Second, ReadyTimeout: waiting.Patience, Progress: &progress,

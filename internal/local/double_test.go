@@ -15,6 +15,7 @@ import (
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/fault"
 	"github.com/shardyard/shardyard/internal/local/supervision"
+	"github.com/shardyard/shardyard/test/output"
 	"github.com/shardyard/shardyard/test/scripts"
 	"github.com/shardyard/shardyard/test/waiting"
 )
@@ -36,7 +37,7 @@ func runByzantine(t *testing.T, program string, seconds int) v1alpha1.FaultReach
 	run := startUp(t, stateDir, Options{}, nil)
 	run.says(t, "ready after ")
 	wanted := byzantine(t, program, seconds)
-	var progress output
+	var progress output.Buffer
 	if err := RunFault(t.Context(), stateDir, wanted, &progress); err != nil {
 		t.Fatalf("%v\n%s", err, &progress)
 	}
@@ -139,7 +140,7 @@ func TestNoDouble(t *testing.T) {
 	stateDir := t.TempDir()
 	run := startUp(t, stateDir, Options{}, nil)
 	run.says(t, "ready after ")
-	var progress output
+	var progress output.Buffer
 	err := RunFault(t.Context(), stateDir, byzantine(t, filepath.Join(stateDir, "nothing"), 5), &progress)
 	if err == nil || !strings.Contains(err.Error(), "spec.byzantine.program: ") {
 		t.Errorf("the error is %v", err)

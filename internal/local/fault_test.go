@@ -25,6 +25,7 @@ import (
 	"github.com/shardyard/shardyard/internal/local/supervision"
 	"github.com/shardyard/shardyard/internal/manifest"
 	"github.com/shardyard/shardyard/internal/topology"
+	"github.com/shardyard/shardyard/test/output"
 	"github.com/shardyard/shardyard/test/waiting"
 )
 
@@ -100,7 +101,7 @@ func TestFaultsThatAreNotFelt(t *testing.T) {
 			stateDir := t.TempDir()
 			run := startUp(t, stateDir, Options{}, nil)
 			run.says(t, "ready after ")
-			var progress output
+			var progress output.Buffer
 			if err := RunFault(t.Context(), stateDir, wanted, &progress); err != nil {
 				t.Fatalf("%v\n%s", err, &progress)
 			}
@@ -409,7 +410,7 @@ func (r *upRun) pid(t *testing.T, name string) int {
 func TestFaultsThatCannotBe(t *testing.T) {
 	t.Parallel()
 	stateDir := t.TempDir()
-	var progress output
+	var progress output.Buffer
 	err := RunFault(t.Context(), stateDir, readFault(t), &progress)
 	if want := fmt.Sprintf("the network of %s does not run", filepath.Join(stateDir, "net")); err == nil || err.Error() != want {
 		t.Errorf("the error is %v, want %s", err, want)

@@ -13,6 +13,7 @@ import (
 	"github.com/shardyard/shardyard/internal/local/console"
 	"github.com/shardyard/shardyard/internal/local/statedir"
 	"github.com/shardyard/shardyard/internal/wholefile"
+	"github.com/shardyard/shardyard/test/output"
 	"github.com/shardyard/shardyard/test/smallnetwork"
 )
 
@@ -106,7 +107,7 @@ func TestFailedNetworkStays(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	var progress output
+	var progress output.Buffer
 	if err := network.leave(console.New(&progress), errors.New("failed")); err != nil {
 		t.Fatal(err)
 	}

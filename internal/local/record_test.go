@@ -24,6 +24,7 @@ import (
 	"github.com/shardyard/shardyard/internal/local/statedir"
 	"github.com/shardyard/shardyard/internal/manifest"
 	"github.com/shardyard/shardyard/internal/topology"
+	"github.com/shardyard/shardyard/test/output"
 	"github.com/shardyard/shardyard/test/smallnetwork"
 	"github.com/shardyard/shardyard/test/waiting"
 )
@@ -46,7 +47,7 @@ func recordNetwork(
 	misbehaviours map[string]misbehaviour,
 ) (*result.Run, error) {
 	t.Helper()
-	var progress output
+	var progress output.Buffer
 	run, err := Record(ctx, RecordOptions{
 		Network: network, StateDir: stateDir, Shardnode: standinProgram(t, misbehaviours),
 		WarmUp: 100 * time.Millisecond, Duration: duration, ReadyTimeout: waiting.Patience, Progress: &progress,

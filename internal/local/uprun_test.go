@@ -3,44 +3,25 @@
 package local
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/shardyard/shardyard/internal/local/statedir"
+	"github.com/shardyard/shardyard/test/output"
 	"github.com/shardyard/shardyard/test/smallnetwork"
 	"github.com/shardyard/shardyard/test/waiting"
 )
 
-// output collects what is written while a network runs.
-type output struct {
-	mu      sync.Mutex
-	content bytes.Buffer
-}
-
-func (o *output) Write(content []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.content.Write(content)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.content.String()
-}
-
 // upRun is a network of stand-ins that runs.
 type upRun struct {
-	progress  output
+	progress  output.Buffer
 	dir       statedir.NetworkDir
 	interrupt context.CancelFunc
 	done      chan struct{}

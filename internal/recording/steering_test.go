@@ -3,7 +3,6 @@
 package recording_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"log/slog"
@@ -11,7 +10,6 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -24,6 +22,7 @@ import (
 	"github.com/shardyard/shardyard/internal/recording"
 	"github.com/shardyard/shardyard/internal/topology"
 	"github.com/shardyard/shardyard/test/adminapi"
+	"github.com/shardyard/shardyard/test/output"
 )
 
 const (
@@ -43,25 +42,7 @@ type steered struct {
 	refuses [2]atomic.Bool
 	// stocks are what each signs before, half of it for each time that it is asked.
 	stocks [2]atomic.Pointer[chain.Stock]
-	log    safeBuffer
-}
-
-// safeBuffer is a buffer that several write to.
-type safeBuffer struct {
-	lock    sync.Mutex
-	content bytes.Buffer
-}
-
-func (b *safeBuffer) Write(content []byte) (int, error) {
-	b.lock.Lock()
-	defer b.lock.Unlock()
-	return b.content.Write(content)
-}
-
-func (b *safeBuffer) String() string {
-	b.lock.Lock()
-	defer b.lock.Unlock()
-	return b.content.String()
+	log    output.Buffer
 }
 
 // serveAdmin serves the admin API of a node by a key, and says where.

@@ -3,7 +3,6 @@
 package charts_test
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"io"
@@ -13,7 +12,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -27,6 +25,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/shardyard/shardyard/test/output"
 	"github.com/shardyard/shardyard/test/ports"
 	"github.com/shardyard/shardyard/test/waiting"
 )
@@ -75,29 +74,11 @@ func (c cluster) operatorArguments(t *testing.T, namespace, name, metricsAddress
 // operator is a running operator.
 type operator struct {
 	command        *exec.Cmd
-	log            journal
+	log            output.Buffer
 	metricsAddress string
 	// ended is closed once it has ended, and end is how.
 	ended chan struct{}
 	end   error
-}
-
-// journal is what is logged.
-type journal struct {
-	lock    sync.Mutex
-	content bytes.Buffer
-}
-
-func (j *journal) Write(content []byte) (int, error) {
-	j.lock.Lock()
-	defer j.lock.Unlock()
-	return j.content.Write(content)
-}
-
-func (j *journal) String() string {
-	j.lock.Lock()
-	defer j.lock.Unlock()
-	return j.content.String()
 }
 
 // startOperator runs the operator with the rights of the chart's service

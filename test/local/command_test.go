@@ -3,7 +3,6 @@
 package local_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,40 +13,22 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/shardyard/shardyard/internal/local"
+	"github.com/shardyard/shardyard/test/output"
 	"github.com/shardyard/shardyard/test/waiting"
 )
 
 // command is a command line that runs.
 type command struct {
 	cmd            *exec.Cmd
-	stdout, stderr buffer
+	stdout, stderr output.Buffer
 	stateDir       string
 	// nodes are as many as the network has.
 	nodes int
-}
-
-// buffer is a buffer that can be read while a process writes to it.
-type buffer struct {
-	mu      sync.Mutex
-	content bytes.Buffer
-}
-
-func (b *buffer) Write(content []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.content.Write(content)
-}
-
-func (b *buffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.content.String()
 }
 
 // up starts shardyard up on the test's network, with more flags.

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shardyard/shardyard/test/output"
 	"github.com/shardyard/shardyard/test/waiting"
 )
 
@@ -25,7 +26,7 @@ func (c *command) paysFromAFaucet(t *testing.T, of []string) {
 	}
 	arguments := append([]string{"faucet", "--from", "genesis/3", "--amount", "70", "--listen", "127.0.0.1:0"}, of...)
 	faucet := exec.CommandContext(t.Context(), programs.shardyard, arguments...)
-	var stdout, stderr buffer
+	var stdout, stderr output.Buffer
 	faucet.Stdout, faucet.Stderr = &stdout, &stderr
 	if err := faucet.Start(); err != nil {
 		t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/test/output"
 	"github.com/shardyard/shardyard/test/waiting"
 )
 
@@ -145,7 +146,7 @@ spec:
 		t.Fatal(err)
 	}
 	run := exec.CommandContext(t.Context(), programs.shardyard, "fault", "run", "-f", manifest, "--state-dir", network.stateDir, "-o", "json")
-	var progress buffer
+	var progress output.Buffer
 	run.Stderr = &progress
 	output, err := run.Output()
 	if _, ended := errors.AsType[*exec.ExitError](err); err != nil && !ended {

@@ -16,6 +16,7 @@ import (
 	"github.com/google/pprof/profile"
 
 	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/test/output"
 	"github.com/shardyard/shardyard/test/waiting"
 )
 
@@ -187,7 +188,7 @@ func profileOfKilled(t *testing.T, observer *observer, stateDir string) {
 	const name = "small-s1-p0"
 	run := exec.CommandContext(t.Context(), programs.shardyard,
 		"profile", "--state-dir", stateDir, "--folder", t.TempDir(), "--node", name, "--seconds", "60")
-	var said buffer
+	var said output.Buffer
 	run.Stdout, run.Stderr = &said, &said
 	if err := run.Start(); err != nil {
 		t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/shardyard/shardyard/internal/artifact"
 	"github.com/shardyard/shardyard/internal/bench/result"
+	"github.com/shardyard/shardyard/test/output"
 	"github.com/shardyard/shardyard/test/waiting"
 )
 
@@ -94,7 +95,7 @@ func TestKilledRunnerOfUsers(t *testing.T) {
 	defer cancel()
 	command := exec.CommandContext(ctx, programs.shardyard, "bench", "run", "-f", "testdata/users.yaml",
 		"--artifact", filepath.Join(folder, "killed"), "--shardnode", programs.shardnode)
-	var progress buffer
+	var progress output.Buffer
 	command.Stdout, command.Stderr = &progress, &progress
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
