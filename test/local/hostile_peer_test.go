@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -32,7 +33,7 @@ const (
 // A validator with a valid key that sends another one what nobody can use, what it
 // was sent itself, or question after question, on one channel after the other, and
 // that then reads no answer: the network is as fast as with one that says nothing,
-// and the other validator needs no more memory.
+// or that only passes for one that takes part, and the other validator needs no more memory.
 func TestHostilePeer(t *testing.T) {
 	s := &siege{
 		hostile: newHostilePeer(t), duration: attackTime(t, 15*time.Second), victim: 0, twin: 1, witness: 1, attacker: 3,
@@ -41,34 +42,16 @@ func TestHostilePeer(t *testing.T) {
 	s.network.says(t, "load: 400 transfers per second")
 	s.observer = watch(t, s.network)
 	s.observer.awaitTransfers(t)
-	for _, attack := range []struct {
-		name string
-		// part is which part of what it sends the other one takes in, at most.
-		part float64
-	}{
-		// Whoever sends what no honest peer sends is cut off.
-		{"garbage", 0.001},
-		{"echo", 0.025},
-		// Whoever asks too much is not heard for a while.
-		{"questions", 1.1 * questionsPerSecond / messagesPerSecond},
-	} {
-		s.judge(t, attack.name, func() (troubled look, unheard error) {
-			earlier := s.begin(t, attack.name)
-			began := time.Now()
-			troubled = s.lookAt(t, s.duration)
-			received, took := s.received(t)-earlier, time.Since(began)
-			t.Logf("the validator received %d messages of it in %s; it says: %s",
-				received, took.Round(time.Second), s.hostile.says(t, s.network, s.attacker))
-			if most := attack.part * messagesPerSecond * took.Seconds(); float64(received) > most {
-				t.Errorf("%s: the validator received %d messages, want at most %.0f", attack.name, received, most)
-			}
-			if least := questionsPerSecond / 2 * took.Seconds(); attack.name == "questions" && float64(received) < least {
-				unheard = fmt.Errorf("too little got through to tell anything: %d messages, want at least %.0f", received, least)
-			}
-			return troubled, unheard
-		})
-	}
-	s.judge(t, "deafness", func() (troubled look, unheard error) {
+	// Whoever sends what no honest peer sends is cut off.
+	s.judge(t, "garbage", "silence", func() (troubled look, unheard error) {
+		return s.flood(t, "garbage", 0, 0.001)
+	})
+	// Whoever asks too much is not heard for a while.
+	s.judge(t, "questions", "silence", func() (troubled look, unheard error) {
+		const most = float64(questionsPerSecond) / messagesPerSecond
+		return s.flood(t, "questions", most/2, 1.1*most)
+	})
+	s.judge(t, "deafness", "silence", func() (troubled look, unheard error) {
 		// It asks on, and reads nothing any more: the validator lets it go.
 		s.begin(t, "questions")
 		const all = 5
@@ -81,6 +64,10 @@ func TestHostilePeer(t *testing.T) {
 			return statuses[s.victim] != nil && statuses[s.victim].Peers < all
 		})
 		return troubled, nil
+	})
+	// Whoever repeats certificates is waited for when its turns come.
+	s.judge(t, "echo", "presence", func() (troubled look, unheard error) {
+		return s.flood(t, "echo", 0, 0.025)
 	})
 	s.observer.noneEnded(t, s.attacker)
 }
@@ -100,10 +87,10 @@ type siege struct {
 }
 
 // judge checks what an attack does to the network: blocks take no longer than in a calm look
-// just before it, and the victim has no more memory than it had before all attacks. Where it
+// just before it, at a peer that does something harmless, and the victim has no more memory than it had before all attacks. Where it
 // seems otherwise, the median of three rounds counts: something else may have made the machine
 // busier in one of them.
-func (s *siege) judge(t *testing.T, name string, attack func() (troubled look, unheard error)) {
+func (s *siege) judge(t *testing.T, name, harmless string, attack func() (troubled look, unheard error)) {
 	t.Helper()
 	// The median is too much if most are.
 	var slower, larger, unheard []error
@@ -113,8 +100,7 @@ func (s *siege) judge(t *testing.T, name string, attack func() (troubled look, u
 		}
 	}
 	for round := range rounds {
-		s.hostile.become(t, s.network, s.attacker, "silence")
-		calm := s.calm(t)
+		calm := s.calm(t, harmless)
 		troubled, missed := attack()
 		t.Logf("%s, round %d: before: %s; meanwhile, for %s: %s", name, round+1, calm, s.duration, troubled)
 		add(&slower, troubled.slowerThan(calm))
@@ -131,9 +117,39 @@ func (s *siege) judge(t *testing.T, name string, attack func() (troubled look, u
 	}
 }
 
-// calm looks at the network before an attack.
-func (s *siege) calm(t *testing.T) look {
+// flood has the hostile peer send the victim messages in some way, and checks how many of them
+// the victim receives: at most some part, and enough to tell anything.
+func (s *siege) flood(t *testing.T, attack string, leastPart, mostPart float64) (troubled look, unheard error) {
 	t.Helper()
+	earlier := s.begin(t, attack)
+	began := time.Now()
+	troubled = s.lookAt(t, s.duration)
+	received, took := s.received(t)-earlier, time.Since(began)
+	t.Logf("the validator received %d messages of it in %s; it says: %s",
+		received, took.Round(time.Second), s.hostile.says(t, s.network, s.attacker))
+	sent := messagesPerSecond * took.Seconds()
+	if most := mostPart * sent; float64(received) > most {
+		t.Errorf("%s: the validator received %d messages, want at most %.0f", attack, received, most)
+	}
+	if least := leastPart * sent; float64(received) < least {
+		unheard = fmt.Errorf("too little got through to tell anything: %d messages, want at least %.0f", received, least)
+	}
+	return troubled, unheard
+}
+
+// calm looks at the network before an attack, once the hostile peer does something harmless.
+func (s *siege) calm(t *testing.T, harmless string) look {
+	t.Helper()
+	switch harmless {
+	case "silence":
+		// A leader of which nothing is heard is waited for until it has said nothing for long
+		// enough to be passed over.
+		s.hostile.become(t, s.network, s.attacker, harmless)
+		earlier := s.passedOver(t)
+		waiting.Until(t, "the silent peer is passed over", func() bool { return s.passedOver(t) > earlier })
+	default:
+		s.begin(t, harmless)
+	}
 	if s.first != nil {
 		return s.lookAt(t, calmOf(s.duration, 1))
 	}
@@ -158,9 +174,16 @@ func (s *siege) begin(t *testing.T, attack string) (earlier uint64) {
 	return earlier
 }
 
+// received is how many messages of the hostile peer the victim received, of all times.
 func (s *siege) received(t *testing.T) uint64 {
 	t.Helper()
-	return s.hostile.received(t, s.network, s.victim, s.attacker)
+	return s.tells(t, "p2p_spawner_messages_received_total")
+}
+
+// passedOver is how often the victim did not wait for the hostile peer when its turn came.
+func (s *siege) passedOver(t *testing.T) uint64 {
+	t.Helper()
+	return s.tells(t, "chain_simplex_voter_state_timeouts_total", `reason="Inactivity"`)
 }
 
 func (l look) compareBlocks(t *testing.T, attack string, calm look) {
@@ -284,21 +307,13 @@ func (h *hostilePeer) says(t *testing.T, network *command, attacker int) string 
 	return lines[len(lines)-1]
 }
 
-// received is how many messages of the hostile peer a validator received, of all
-// times.
-func (h *hostilePeer) received(t *testing.T, network *command, victim, attacker int) uint64 {
+// tells is the sum of what a metric of the victim tells of the hostile peer, in series with
+// these labels.
+func (s *siege) tells(t *testing.T, metric string, labels ...string) uint64 {
 	t.Helper()
-	validators := network.validators(t)
-	key := ""
-	for line := range strings.Lines(network.log(t, validators[attacker].Name)) {
-		if before, _, found := strings.Cut(line, " attacks by "); found {
-			key = before
-		}
-	}
-	if key == "" {
-		t.Fatal("the hostile peer does not say who it is")
-	}
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+validators[victim].HTTP+"/metrics", http.NoBody)
+	labels = append(labels, s.hostile.key(t, s.network, s.attacker))
+	request, err := http.NewRequestWithContext(
+		t.Context(), http.MethodGet, "http://"+s.observer.validators[s.victim].HTTP+"/metrics", http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -311,7 +326,8 @@ func (h *hostilePeer) received(t *testing.T, network *command, victim, attacker 
 	lines := bufio.NewScanner(response.Body)
 	for lines.Scan() {
 		line := lines.Text()
-		if !strings.HasPrefix(line, "p2p_spawner_messages_received_total{") || !strings.Contains(line, key) {
+		missing := func(label string) bool { return !strings.Contains(line, label) }
+		if !strings.HasPrefix(line, metric+"{") || slices.ContainsFunc(labels, missing) {
 			continue
 		}
 		count, err := strconv.ParseUint(line[strings.LastIndexByte(line, ' ')+1:], 10, 64)
@@ -324,6 +340,21 @@ func (h *hostilePeer) received(t *testing.T, network *command, victim, attacker 
 		t.Fatal(err)
 	}
 	return sum
+}
+
+// key is the public key of the hostile peer, as it says.
+func (h *hostilePeer) key(t *testing.T, network *command, attacker int) string {
+	t.Helper()
+	key := ""
+	for line := range strings.Lines(network.log(t, network.validators(t)[attacker].Name)) {
+		if before, _, found := strings.Cut(line, " attacks by "); found {
+			key = before
+		}
+	}
+	if key == "" {
+		t.Fatal("the hostile peer does not say who it is")
+	}
+	return key
 }
 
 // log is what a validator wrote.

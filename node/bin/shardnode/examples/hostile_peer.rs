@@ -40,6 +40,9 @@ use std::{
 enum Attack {
     /// It is connected and says nothing.
     Silence,
+    /// It repeats a certificate each second, so that it passes for one that takes part, and
+    /// proposes nothing.
+    Presence,
     /// It sends what nobody can decode.
     Garbage,
     /// It sends what others sent it, again and again.
@@ -148,19 +151,25 @@ async fn attack(
     loop {
         let elapsed = elapsed(context, started);
         let turn = elapsed.as_secs() / TURN.as_secs();
-        let place = usize::try_from(turn).unwrap_or_default() % channels.len();
+        // Votes come last: whoever repeats those of others is cut off at once.
+        let place = usize::try_from(turn + 1).unwrap_or_default() % channels.len();
         let (sender, memory) = &channels[place];
-        // The channel on which chunks are asked for.
         let (sender, memory) = match attack {
+            // The channel of certificates.
+            Attack::Presence => (&channels[1].0, &channels[1].1),
+            // The channel on which chunks are asked for.
             Attack::Questions => (&channels[6].0, &questions),
             _ => (sender, memory),
         };
-        let due = rate * u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX) / 1_000;
+        let due = match attack {
+            Attack::Presence => elapsed.as_secs(),
+            _ => rate * u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX) / 1_000,
+        };
         while sent < due {
             sent += 1;
             let message = match attack {
                 Attack::Garbage => Some(Bytes::copy_from_slice(&sent.to_le_bytes().repeat(25))),
-                Attack::Echo => recall(memory, sent),
+                Attack::Presence | Attack::Echo => recall(memory, sent),
                 // The number of the question, and that it is one.
                 Attack::Questions => recall(memory, sent)
                     .map(|key| [&sent.to_be_bytes()[..], &[0], &key].concat().into()),
