@@ -87,9 +87,9 @@ type siege struct {
 }
 
 // judge checks what an attack does to the network: blocks take no longer than in a calm look
-// just before it, at a peer that does something harmless, and the victim has no more memory than it had before all attacks. Where it
-// seems otherwise, the median of three rounds counts: something else may have made the machine
-// busier in one of them.
+// just before it, at a peer that does something harmless, and the victim has no more memory
+// than it had before all attacks. Where it seems otherwise, the median of three rounds counts:
+// something else may have made the machine busier in one of them.
 func (s *siege) judge(t *testing.T, name, harmless string, attack func() (troubled look, unheard error)) {
 	t.Helper()
 	// The median is too much if most are.
@@ -140,14 +140,13 @@ func (s *siege) flood(t *testing.T, attack string, leastPart, mostPart float64) 
 // calm looks at the network before an attack, once the hostile peer does something harmless.
 func (s *siege) calm(t *testing.T, harmless string) look {
 	t.Helper()
-	switch harmless {
-	case "silence":
+	if harmless == "silence" {
 		// A leader of which nothing is heard is waited for until it has said nothing for long
 		// enough to be passed over.
 		s.hostile.become(t, s.network, s.attacker, harmless)
 		earlier := s.passedOver(t)
 		waiting.Until(t, "the silent peer is passed over", func() bool { return s.passedOver(t) > earlier })
-	default:
+	} else {
 		s.begin(t, harmless)
 	}
 	if s.first != nil {
@@ -184,6 +183,41 @@ func (s *siege) received(t *testing.T) uint64 {
 func (s *siege) passedOver(t *testing.T) uint64 {
 	t.Helper()
 	return s.tells(t, "chain_simplex_voter_state_timeouts_total", `reason="Inactivity"`)
+}
+
+// tells is the sum of what a metric of the victim tells of the hostile peer, in series with
+// these labels.
+func (s *siege) tells(t *testing.T, metric string, labels ...string) uint64 {
+	t.Helper()
+	labels = append(labels, s.hostile.key(t, s.network, s.attacker))
+	request, err := http.NewRequestWithContext(
+		t.Context(), http.MethodGet, "http://"+s.observer.validators[s.victim].HTTP+"/metrics", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	sum := uint64(0)
+	lines := bufio.NewScanner(response.Body)
+	for lines.Scan() {
+		line := lines.Text()
+		missing := func(label string) bool { return !strings.Contains(line, label) }
+		if !strings.HasPrefix(line, metric+"{") || slices.ContainsFunc(labels, missing) {
+			continue
+		}
+		count, err := strconv.ParseUint(line[strings.LastIndexByte(line, ' ')+1:], 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum += count
+	}
+	if err := lines.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return sum
 }
 
 func (l look) compareBlocks(t *testing.T, attack string, calm look) {
@@ -305,41 +339,6 @@ func (h *hostilePeer) says(t *testing.T, network *command, attacker int) string 
 	t.Helper()
 	lines := strings.Split(strings.TrimSpace(network.log(t, network.validators(t)[attacker].Name)), "\n")
 	return lines[len(lines)-1]
-}
-
-// tells is the sum of what a metric of the victim tells of the hostile peer, in series with
-// these labels.
-func (s *siege) tells(t *testing.T, metric string, labels ...string) uint64 {
-	t.Helper()
-	labels = append(labels, s.hostile.key(t, s.network, s.attacker))
-	request, err := http.NewRequestWithContext(
-		t.Context(), http.MethodGet, "http://"+s.observer.validators[s.victim].HTTP+"/metrics", http.NoBody)
-	if err != nil {
-		t.Fatal(err)
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	sum := uint64(0)
-	lines := bufio.NewScanner(response.Body)
-	for lines.Scan() {
-		line := lines.Text()
-		missing := func(label string) bool { return !strings.Contains(line, label) }
-		if !strings.HasPrefix(line, metric+"{") || slices.ContainsFunc(labels, missing) {
-			continue
-		}
-		count, err := strconv.ParseUint(line[strings.LastIndexByte(line, ' ')+1:], 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		sum += count
-	}
-	if err := lines.Err(); err != nil {
-		t.Fatal(err)
-	}
-	return sum
 }
 
 // key is the public key of the hostile peer, as it says.
